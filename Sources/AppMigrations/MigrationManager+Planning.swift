@@ -18,7 +18,8 @@ extension MigrationManager {
 
     /// Plans from a state that was just read.
     ///
-    /// If `isFresh` is true, the plan begins with the versions of that state, as that of a new manager does.
+    /// If `isFresh` is true, the plan is the one that a new manager would return. Otherwise it begins with
+    /// the versions that this manager knows.
     func plan(
         _ found: FoundState,
         isFresh: Bool = false,

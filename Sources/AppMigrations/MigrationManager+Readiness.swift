@@ -4,8 +4,8 @@ extension MigrationManager {
         /// No declared migration is pending.
         case ready
 
-        /// A declared migration is pending, or there is no state yet, or a process died while it replaced a
-        /// folder.
+        /// A declared migration is pending, or there is no state yet, or a process died while it was
+        /// replacing a file or a folder.
         ///
         /// The process that runs the migrations has to be started.
         case needsMigration
@@ -15,9 +15,12 @@ extension MigrationManager {
 
         /// The data belongs to a newer release of the app.
         ///
-        /// Its version is the `minimumAppVersion:` that the newer release has set. If it has set none, and
-        /// this app declares a migration that hasn't run, it is the newest version whose migration was begun.
-        /// If it has set none, and nothing is pending, the data is ``ready``.
+        /// The associated version is the one to which the app has to be updated. It is the
+        /// `minimumAppVersion:` of the newer release, if that release declared one.
+        ///
+        /// Without a `minimumAppVersion:`, this case is returned only if a migration of this app is pending.
+        /// The version is then that of the newest migration that the newer release has begun. If nothing is
+        /// pending, ``ready`` is returned.
         case needsNewerApp(AppVersion)
     }
 
@@ -34,25 +37,32 @@ extension MigrationManager {
     /// }
     /// ```
     ///
-    /// `look` is a read-only manager. Any other manager would create a state, and a migration could then never
-    /// run. To write, an extension makes a file of its own, and a tool uses ``withLock(_:)-919t3``: a migration
-    /// may begin at any moment.
+    /// `look` is a read-only manager. Any other manager would create a state if there is none, and could
+    /// record the data of an old release as a fresh install.
     ///
-    /// The answer is what a start of the app at this moment would find, so pass the app's `currentVersion:`,
-    /// options and declarations. This call changes nothing, and knows the state and not the data. So skip or
-    /// refuse rows and files that you don't recognize:
+    /// The answer is for reading, because the app may begin a migration right after it. If an extension has
+    /// to add something, let it write a file that the app collects. A tool that writes uses
+    /// ``withLock(_:)-919t3``.
+    ///
+    /// Pass the same `currentVersion:`, options and declarations as the app, because the answer says what a
+    /// start of the app would do now. This call changes nothing.
+    ///
+    /// The answer depends on the state alone, and the data can still be in another form. So skip or refuse
+    /// rows and files that you don't recognize:
     ///
     /// - A release without this library may have added data of an old form.
     /// - The data alone may have been restored from a backup.
-    /// - A newer release without `minimumAppVersion:` may have changed data before it failed, while nothing is
-    ///   pending for this one. An app of this version uses that data, too.
-    /// - The app may still have to prepare the data of a new install, or be in
-    ///   ``MigrationManager/withLock(_:)-919t3``.
+    /// - A newer release without `minimumAppVersion:` may have changed some of the data before it failed. If
+    ///   nothing is pending for this release, the answer is ``Readiness/ready``, and the app uses that data
+    ///   too.
+    /// - On a new install, the app may not have created its first files yet.
+    /// - The app may be changing data in the closure of ``withLock(_:)-919t3`` at this moment.
     ///
     /// - Parameter declarations: Declares the same migrations as the process that runs them. No closure runs.
-    /// - Returns: The answer, of this moment. The other process can begin to migrate right after it.
-    /// - Throws: The errors of ``status`` and ``plan(_:)-9ywei``; `tooOld`. If a declaration would be refused
-    ///   for another reason than an attempt limit or a newer release, its error.
+    /// - Returns: What is true when this call reads the state.
+    /// - Throws: The errors of ``status`` and ``plan(_:)-9ywei``, and ``MigrationError`` with the code
+    ///   `tooOld`. If the app would refuse a declaration, that error, unless it is `attemptLimitReached` or
+    ///   `usedByNewerApp`, for which there is an answer.
     public func readiness(_ declarations: (MigrationManager) throws -> Void) throws -> Readiness {
         let found = try readStateAndLock()
         if let readiness = try readiness(of: found) { return readiness }
@@ -84,13 +94,13 @@ extension MigrationManager {
         return try hasUnsettledReplacement(versions) ? .needsMigration : nil
     }
 
-    /// True if a process died while it replaced a file or a folder, and the next start has to finish that.
+    /// True if a process died while it was replacing a file or a folder, and no start has put that in order
+    /// yet.
     private func hasUnsettledReplacement(_ versions: StateVersions) throws(MigrationError) -> Bool {
         guard let attempted = versions.attemptToSettle else { return false }
         do throws(SystemCallError) {
             let directory = try Platform.resolved(location.directory)
-            let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
-            return try Platform.exists(at: WorkingFolder(beside: place, of: location).path)
+            return try Platform.exists(at: WorkingFolder(of: attempted, from: directory, in: location).path)
         } catch {
             throw .unreadable(error, at: location)
         }

@@ -28,8 +28,8 @@ extension MigrationManager {
     /// - Throws: The error of the closure. If the closure was not called, a ``MigrationError`` with the code
     ///   `readOnly`, `managerClosed` (also after a declaration has failed), `usedByNewerApp` (if this app has
     ///   a ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `replacementFailed` (if what a process has
-    ///   left that died in a replacement can't be settled).
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `replacementFailed` (if a process
+    ///   died while it was replacing a file or a folder, and the original can't be put back).
     public func withLock<Value>(_ body: () throws -> Value) throws -> Value {
         if let nothing = try valueInPlan(Value.self) { return nothing }
         let lock: FileLock
@@ -99,7 +99,8 @@ extension MigrationManager {
     /// Reads the state under the lock that the caller keeps, and throws if the closure must not be called.
     private func requireUsableState(under lock: FileLock) throws(MigrationError) {
         guard var versions = try file.readVersions() else { throw .gone(location) }
-        // The process that had the lock before may have died while it replaced a folder, which is missing then.
+        // The process that held the lock before may have died while it was replacing a folder, which can be
+        // missing then.
         if versions.namesReplacement {
             var locked = try LockedState(keeping: lock, at: location)
             try locked.settleReplacements(sendingTo: options.onEvent)

@@ -7,7 +7,7 @@ struct NotesPreferences {
     static let textFile = "preferences.txt"
     static let jsonFile = "preferences.json"
 
-    /// The release whose format the preferences have.
+    /// The release that introduced the format in which the preferences are stored.
     ///
     /// The text file is removed last, so it is read as long as it exists.
     func layout() throws -> String {

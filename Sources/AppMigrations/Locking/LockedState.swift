@@ -15,7 +15,7 @@ struct LockedState: ~Copyable {
     /// While a closure runs, it also contains the running attempt with the checkpoint that was saved last.
     private(set) var state: MigrationState?
 
-    /// False if the caller keeps the lock for longer than this value exists.
+    /// False if the caller releases the lock itself, after this value has ended.
     private var releasesLock = true
 
     /// Reads the state under a lock that the caller has just taken.
@@ -32,7 +32,9 @@ struct LockedState: ~Copyable {
         self.state = state
     }
 
-    /// Makes a locked state for a caller that keeps the lock for longer.
+    /// Reads the state under a lock that the caller releases itself.
+    ///
+    /// So the lock is still held when this value ends.
     init(keeping lock: FileLock, at location: StateLocation) throws(MigrationError) {
         try self.init(lock, at: location)
         releasesLock = false

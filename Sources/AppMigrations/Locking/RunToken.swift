@@ -18,24 +18,19 @@ package final class RunToken: Sendable {
     /// the refused one. A plan runs no migration, so a call that is refused inside a plan closes no manager.
     package let isPlan: Bool
 
-    /// True if this token marks the closure of `withLock`, while which no migration is running.
+    /// True if this token marks the closure of `withLock`.
+    ///
+    /// This process holds the lock then, so no process is running a migration.
     let isWithLock: Bool
 
     private let location: StateLocation
 
     private let isOpen = Guarded(true)
 
-    package init(_ location: StateLocation, isPlan: Bool = false) {
+    package init(_ location: StateLocation, isPlan: Bool = false, isWithLock: Bool = false) {
         self.location = location
         self.isPlan = isPlan
-        isWithLock = false
-    }
-
-    /// Makes a token for the closure of `withLock`.
-    init(_ location: StateLocation, isWithLock: Bool) {
-        self.location = location
         self.isWithLock = isWithLock
-        isPlan = false
     }
 
     package func end() { isOpen.withLock { $0 = false } }
@@ -50,21 +45,21 @@ package final class RunToken: Sendable {
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`.
     package static func enclosing(_ location: StateLocation) throws(MigrationError) -> RunToken? {
-        do throws(SystemCallError) {
-            for token in currentOpenTokens where try token.isOfState(location) { return token }
-            return nil
-        } catch {
-            throw .unreadable(error, at: location)
-        }
+        try first(in: currentOpenTokens, of: location)
     }
 
     /// True if the caller runs in the closure of `withLock` of the state at `location`.
     static func isInWithLock(_ location: StateLocation) throws(MigrationError) -> Bool {
+        try first(in: currentOpenTokens.filter(\.isWithLock), of: location) != nil
+    }
+
+    private static func first(
+        in tokens: [RunToken],
+        of location: StateLocation
+    ) throws(MigrationError) -> RunToken? {
         do throws(SystemCallError) {
-            for token in currentOpenTokens where token.isWithLock {
-                if try token.isOfState(location) { return true }
-            }
-            return false
+            for token in tokens where try token.isOfState(location) { return token }
+            return nil
         } catch {
             throw .unreadable(error, at: location)
         }

@@ -32,8 +32,7 @@ extension LockedState {
             }
         }
         guard let attempted = found.versions.attemptToSettle else { return }
-        let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
-        let folder = WorkingFolder(beside: place, of: location)
+        let folder = WorkingFolder(of: attempted, from: directory, in: location)
         let remains: WorkingFolder.Remains
         do throws(SystemCallError) {
             remains = try folder.settle(expecting: attempted.version) { path in

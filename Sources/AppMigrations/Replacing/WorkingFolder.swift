@@ -41,6 +41,14 @@ struct WorkingFolder: Sendable {
         )
     }
 
+    /// The working folder of an attempt.
+    ///
+    /// The attempt names the path that it replaces from `directory`, the state directory without links.
+    init(of attempted: AttemptedMigration, from directory: String, in location: StateLocation) {
+        let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
+        self.init(beside: place, of: location)
+    }
+
     /// The working folder at `path`; `nil` if no working folder of this manager can have that path.
     init?(at path: String, of location: StateLocation) {
         let name = FilePaths.last(path)

@@ -28,8 +28,9 @@ struct Start: ~Copyable {
 extension Start {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// This waits for the lock only as long as another process needs to look at the status. If the lock is
-    /// held for longer, that process is usually replacing the item, or is settling the replacement.
+    /// A process that reads the status holds the lock for a moment, so this waits for some milliseconds. If
+    /// the lock isn't free then, another process is usually still replacing the item, or it is doing what
+    /// this function would do.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
     private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {
@@ -37,11 +38,9 @@ extension Start {
         do throws(MigrationError) {
             lock = try FileLock.take(at: location, options: .init(lockTimeout: .zero))
         } catch {
-            switch error.code {
-            case .lockTimeout, .nested, .cancelled: return nil
+            let isHeld = [.lockTimeout, .nested, .cancelled].contains(error.code)
             // A recorded migration's left-over is no reason to refuse a start.
-            default: if versions.attemptToSettle == nil { return nil }
-            }
+            if isHeld || versions.attemptToSettle == nil { return nil }
             throw error
         }
         var locked = try LockedState(lock, at: location)

@@ -72,20 +72,21 @@ extension SQLiteConnection {
         if result != SQLITE_OK { throw error(for: result) }
     }
 
-    /// Throws if the store's file was cut.
+    /// Throws if the store's file has fewer pages than the database, and the write-ahead log doesn't have the
+    /// others.
     ///
-    /// If it ends inside a page, SQLite reads the rest of that page as zeros. So a row there has other values,
-    /// and no check of SQLite notices it. If there is a write-ahead log, SQLite doesn't notice missing pages
-    /// either, and the next checkpoint makes the file longer. So each page that the file lacks has to be in
-    /// the log.
+    /// SQLite doesn't notice each file that was cut:
+    ///
+    /// - If a file ends inside a page, SQLite reads the missing bytes as zeros, so rows get other values.
+    /// - If there is a log, SQLite doesn't compare the size of the file. The next checkpoint makes the file
+    ///   longer, and fills the gap with zeros.
     ///
     /// Call this in a transaction, so that no other connection changes the file meanwhile.
-    func requireAllPages(of files: StoreFiles) throws(SQLError) {
+    func requirePages(_ pageCount: Int64, of files: StoreFiles) throws(SQLError) {
         var size: Int64 = 0
         let result = app_migrations_file_size(handle, &size)
         if result != SQLITE_OK { throw error(for: result) }
         let pageSize = try number("PRAGMA page_size")
-        let pageCount = try number("PRAGMA page_count")
         if pageSize == 0 || size >= pageCount * pageSize { return }
         let missing = size / pageSize + 1...pageCount
         if try files.logHasPages(missing, pageSize: pageSize) { return }

@@ -59,8 +59,9 @@ extension StagedMigration {
         // A new store has no content yet, so no backup of it may replace an earlier one.
         let hasTables = hadContent ? try live.hasTables() : false
         let backupToMake = hasTables ? backup : nil
-        // Neither the copy nor the backup would show it.
-        if hadContent { try live.requireAllPages(of: files) }
+        // The copy and the backup of a store that was cut have whole pages, so no later check would find
+        // that.
+        if hadContent { try live.requirePages(live.number("PRAGMA page_count"), of: files) }
         let copy = try copyStore(to: files.copy, phase: .copying, reportingTo: progress)
         defer { copy.close() }
         guard let problems = try migrate(copy, reportingTo: progress, body) else {

@@ -37,8 +37,9 @@ struct StoreExamination {
             if status.size == 0 { return }
             let db = try openInTransaction()
             defer { db.close() }
-            if try db.query("PRAGMA page_count") == [[0]] { return }
-            try db.requireAllPages(of: files)
+            let pageCount = try db.number("PRAGMA page_count")
+            if pageCount == 0 { return }
+            try db.requirePages(pageCount, of: files)
             let virtualTables = check == .off ? [] : try SchemaObject.virtualTables(of: db)
             db.removeModules(of: virtualTables)
             if let damage = try Complaints(check, of: db).damage {

@@ -114,9 +114,10 @@ struct StoreFiles {
         return try isHotJournal(path, size: status.size)
     }
 
-    /// True if commits in the write-ahead log have these pages ("Database File Format", sections 4.1 and 4.2).
+    /// True if the write-ahead log has committed versions of these pages ("Database File Format", sections
+    /// 4.1 and 4.2).
     ///
-    /// A log of more than 64 MiB isn't read, and may have them.
+    /// A log of more than 64 MiB isn't read. This returns true for it, because it possibly has the pages.
     func logHasPages(_ pages: ClosedRange<Int64>, pageSize: Int64) throws(SQLError) -> Bool {
         let log = store + "-wal"
         guard let status = try Self.status(log), status.kind == .file else { return false }
@@ -128,7 +129,8 @@ struct StoreFiles {
         var written: Set<Int64> = []
         var committed: Set<Int64> = []
         for frame in stride(from: 32, through: bytes.count - 24, by: 24 + Int(pageSize)) {
-            // After a checkpoint, a log begins again with other salts, and older frames don't count.
+            // After a checkpoint, SQLite writes the log from its beginning again, with other salts in its
+            // header. Frames behind that have older salts, and their pages are in the file already.
             if !bytes[frame + 8..<frame + 16].elementsEqual(bytes[16..<24]) { break }
             let page = number(at: frame)
             if pages.contains(page) { written.insert(page) }

@@ -34,13 +34,13 @@ extension Wreck {
     }
 
     /// A store whose log has one commit.
-    private static func makeLogged(_ path: String, changing sql: String) throws {
+    private static func makeLogged(_ path: String, changing statements: String...) throws {
         try makeStore(path, journal: "wal")
         let db = try SQLiteConnection(path: path)
         defer { db.close() }
         db.keepLogOnClose()
         try db.query("PRAGMA wal_autocheckpoint = 0")
-        try db.query(sql)
+        for statement in statements { try db.query(statement) }
     }
 
     static func random(_ count: Int) -> Data {
@@ -99,6 +99,17 @@ extension Wreck {
         Wreck("truncated, with new pages in the log", "damaged nil") {
             try makeLogged($0, changing: "INSERT INTO note SELECT id + 1000, body FROM note")
             try change($0) { $0.removeLast(20 * 1_024) }
+        },
+        Wreck("truncated within the last page, with older frames in the log", "damaged nil") {
+            let all = "UPDATE note SET body = body || '!'"
+            let one = "UPDATE note SET body = 'other' WHERE id = 1"
+            try makeLogged($0, changing: all, "PRAGMA wal_checkpoint", one)
+            try change($0) { $0.removeLast(50) }
+        },
+        Wreck("truncated within the last page, with no commit in the log", "damaged nil") {
+            let all = "UPDATE note SET body = body || '!'"
+            try makeLogged($0, changing: "PRAGMA cache_size = 1", "BEGIN", all)
+            try change($0) { $0.removeLast(50) }
         },
         // A checkpoint was interrupted: the log has the page.
         Wreck("truncated within the last page, with a log that has it", "same") {

@@ -100,8 +100,8 @@ nonisolated func restoreBackup(
 ///
 /// The ledger is empty, so this release has never migrated this
 /// database: it is a new one, an old one, or that of an older release.
-/// The next migration would replace the backup by one of it. If your app deletes its database, it
-/// has to delete the backup too.
+/// The next migration would replace the backup by one of it. If your
+/// app deletes its database, it has to delete the backup too.
 nonisolated private func keepBackup(of store: SQLiteStore) throws {
     // The backup is beside the file to which a link leads.
     let file = URL(filePath: store.path).resolvingSymlinksInPath()
@@ -124,11 +124,13 @@ nonisolated private func migrateNotes(
 ) throws -> SQLiteConnection {
     let migrator = try notesMigrator()
     do {
-        // In a transaction, because another process may migrate the
-        // database, and make its backup, between the two.
-        try db.transaction {
-            if try migrator.status(db).applied.isEmpty {
-                try keepBackup(of: store)
+        if try migrator.status(db).applied.isEmpty {
+            // Ask again in a transaction, because another process
+            // may have migrated the database, and made its backup.
+            try db.transaction {
+                if try migrator.status(db).applied.isEmpty {
+                    try keepBackup(of: store)
+                }
             }
         }
         try recordOldMigrations(db, migrator)

@@ -183,6 +183,12 @@ import Testing
         }
     }
 
+    @Test func `a log without a page keeps nobody out`() async throws {
+        try Data(repeating: 1, count: 32).write(to: URL(filePath: path("notes.sqlite-wal")))
+        #expect(try await colors(open()) == [])
+        #expect(advice(after: LostNotes()) == "Restore a backup.")
+    }
+
     @Test func `an extension leaves alone what a newer release excludes it from`() async throws {
         try await open().close()
         try notesManager(in: folder, appVersion: "1.5")
@@ -213,7 +219,8 @@ import Testing
     @Test func `a full disk and a damaged database have advice, also in a closure`() throws {
         let manager = try notesManager(in: folder, appVersion: "1.4")
         for (code, text) in [
-            (ResultCode.SQLITE_FULL, "space"), (.SQLITE_CORRUPT, "damaged"), (.SQLITE_BUSY, "details"),
+            (ResultCode.SQLITE_FULL, "space"), (.SQLITE_CORRUPT, "damaged"), (.SQLITE_IOERR, "space"),
+            (.SQLITE_BUSY, "details"),
         ] {
             let error = DatabaseError(resultCode: code)
             #expect(advice(after: error).contains(text))
